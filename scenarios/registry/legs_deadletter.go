@@ -1,0 +1,81 @@
+package registry
+
+// deadLetterLegs are the requirements of RFC 0053, on each major that a host serves.
+func deadLetterLegs() []Leg {
+	leg := func(l Leg) Leg {
+		l.RFC, l.Profile, l.Majors = "0053", ProfileDeadLetter, []int{1, 2}
+		if l.Observes == "" {
+			l.Observes = Behaviour
+			l.Gates = []Gate{GateDeadLetter}
+		}
+		return l
+	}
+	return []Leg{
+		leg(Leg{ID: "0053.shape.vectors", Section: "§A", Observes: Vectors,
+			Title:  "what the text allows of the capability and the event is allowed, and what it forbids refused",
+			Source: "the capability says whether there is a sink and for how many days, at least one; the event names run, reason and attempts, at least one"}),
+		leg(Leg{ID: "0053.shape.advertisement", Section: "§A", Observes: Shape,
+			Title:  "what the host's discovery says of dead letters has its form, and says one thing",
+			Source: "the capability is a closed member with its two facts, and a host that states it in several places states the same"}),
+		leg(Leg{ID: "0053.shape.retention-days", Section: "§A", Observes: Shape, Gates: []Gate{GateDeadLetter},
+			Title:  "a number of days, where the host names one, is an integer of at least one",
+			Source: "the days for which a dead-lettered run is kept are an integer of at least one"}),
+		leg(Leg{ID: "0053.exhaustion.event", Section: "§B",
+			Title:  "a node that exhausts its retries makes a dead-letter event about this run and this node",
+			Source: "on retry exhaustion the host emits the dead-letter event for the run"}),
+		leg(Leg{ID: "0053.exhaustion.attempts", Section: "§B",
+			Title:  "the dead letter counts the attempts that the log shows",
+			Source: "the event's attempts are all attempts made before the node was given up"}),
+		leg(Leg{ID: "0053.exhaustion.status", Section: "§C",
+			Title:  "a dead-lettered run has failed, ended once, and stays ended",
+			Source: "the terminal status of a dead-lettered run's snapshot reflects the failure"}),
+		leg(Leg{ID: "0053.exhaustion.retained", Section: "§C", Last: true, MovesClock: true,
+			Title:  "a dead-lettered run can be read right after its death and until its days are over",
+			Source: "a dead-lettered run is not purged before its days are over"}),
+		leg(Leg{ID: "0053.exhaustion.not-early", Section: "§C",
+			Title:  "a run that recovers on its last try is not dead-lettered",
+			Source: "what dead-letters is the exhaustion of the retry policy, and nothing before it"}),
+		leg(Leg{ID: "0053.exhaustion.redacted", Section: "§C",
+			Title:  "a run that dies with a secret in hand shows the secret nowhere",
+			Source: "the event carries no credential and nothing of a payload beyond a redaction-safe reason"}),
+		leg(Leg{ID: "0053.fork.replay", Section: "§C",
+			Title:  "a dead-lettered run forks by replay into a run that ends",
+			Source: "a dead-lettered run stays fork-eligible"}),
+		leg(Leg{ID: "0053.fork.branch", Section: "§C",
+			Title:  "a branch of a dead-lettered run whose overlay mends the cause completes",
+			Source: "a dead-lettered run can be forked once its cause is mended"}),
+		leg(Leg{ID: "0053.fork.source-unchanged", Section: "§C",
+			Title:  "forking leaves the dead-lettered run as it was",
+			Source: "a dead-lettered run is kept for inspection, and a fork is a run of its own"}),
+		leg(Leg{ID: "0053.fork.tenant", Section: "§C", Needs: []Need{NeedSecondTenant},
+			Title:  "a dead-lettered run forks for its owner and for no other tenant",
+			Source: "fork eligibility is the owner's: another tenant is refused, or finds no such run"}),
+		leg(Leg{ID: "0053.retention.floor", Section: "§C", Needs: []Need{NeedClock}, Last: true,
+			Title:  "until its days are over a dead-lettered run can be read and forked",
+			Source: "a dead-lettered run is kept, and forks, for the whole of its days"}),
+		leg(Leg{ID: "0053.retention.purged", Section: "§C", Last: true, MovesClock: true,
+			Title:  "after its days a dead-lettered run is gone from every door",
+			Source: "the host purges the run after its days, and a fork of it gets the existing not-found error"}),
+		leg(Leg{ID: "0053.retention.no-oracle", Section: "§C", Last: true, MovesClock: true,
+			Title:  "forking a purged run is answered like forking one that never was",
+			Source: "a fork of a purged run gets the not-found error that any run that is not there gets"}),
+		leg(Leg{ID: "0053.retention.neighbour", Section: "§C", Needs: []Need{NeedClock}, Last: true,
+			Title:  "purging one dead-lettered run leaves a younger one alone",
+			Source: "each dead-lettered run has its own days"}),
+		leg(Leg{ID: "0053.sink.inspectable", Section: "§C", Needs: []Need{NeedEntriesSeam},
+			Title:  "the owner finds the dead-lettered run in the sink",
+			Source: "an exhausted run is routed to the dead-letter sink, where it can be inspected"}),
+		leg(Leg{ID: "0053.sink.scoped", Section: "§C", Needs: []Need{NeedEntriesSeam, NeedSecondTenant},
+			Title:  "the sink shows a dead-lettered run to its owner and to no other tenant",
+			Source: "the sink is scoped to the owner of the run"}),
+		leg(Leg{ID: "0053.exhaustion.other-instance", Section: "§C", Needs: []Need{NeedPeer},
+			Title:  "a run that died on one instance is there, and forks, on another",
+			Source: "a dead-lettered run is kept for inspection and stays fork-eligible, whichever process answers"}),
+		leg(Leg{ID: "0053.retention.other-instance", Section: "§C", Needs: []Need{NeedPeer, NeedClock}, Last: true,
+			Title:  "a dead-lettered run that is purged is gone from every instance",
+			Source: "the host purges the run after its days, and a fork of it gets the not-found error of a run that never was"}),
+		leg(Leg{ID: "0053.exhaustion.durable", Section: "§C", Needs: []Need{NeedRestart}, Last: true,
+			Title:  "a dead-lettered run, its event and its entry in the sink outlive the host's process",
+			Source: "a dead-lettered run is kept, with its event, until its days are over"}),
+	}
+}
