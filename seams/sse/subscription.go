@@ -42,7 +42,7 @@ type Subscription struct {
 	mu       sync.Mutex
 	segments []*Stream
 	over     bool
-	until    observe.Micros // when it was over
+	until    observe.Micros // when its owner closed it, or it failed to open; 0 where the host's answer ended it
 }
 
 // Subscribe opens the stream and returns once the first answer's headers, or its failure, are there. A goroutine then
@@ -54,7 +54,7 @@ func Subscribe(ctx context.Context, s *client.Session, call client.Call, reconne
 	first := open(running, s, call, sub.changed, MaxStream)
 	sub.segments = []*Stream{first}
 	if !first.Opened() {
-		sub.over, sub.until = true, sub.session.Now()
+		sub.over = true
 		cancel()
 		close(sub.done)
 		return sub
@@ -270,7 +270,12 @@ func (sub *Subscription) Wait(ctx context.Context, within time.Duration, until f
 
 // Close ends the reading and the reconnecting, and waits for both. It may be called more than once.
 func (sub *Subscription) Close() {
-	segments, _ := sub.streams()
+	segments, over := sub.streams()
+	if !over {
+		sub.mu.Lock()
+		sub.until = sub.session.Now() // it was listened until now, though this may fall between two connections
+		sub.mu.Unlock()
+	}
 	for _, s := range segments {
 		s.markClosed()
 	}

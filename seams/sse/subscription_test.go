@@ -266,3 +266,23 @@ func TestCloseDuringAReconnectionIsTheSuitesEnd(t *testing.T) {
 		t.Error("it goes on after Close")
 	}
 }
+
+// Where the host bounds its streams, the suite's end can fall between two of them: the last connection's end is the host's,
+// and the suite listened on.
+func TestCloseBetweenTwoConnectionsIsWhenTheListeningEnded(t *testing.T) {
+	h := &scripted{steps: []func(*http.Request, streaming){sends("retry: 60000\n" + event("e1"))}}
+	sub := Subscribe(context.Background(), host(t, h.serve), call, Reconnect{})
+	<-sub.segments[0].Done()
+	closing := sub.session.Now()
+	sub.Close()
+	record := sub.Record()
+	if last := record.Segments[len(record.Segments)-1]; len(record.Segments) != 1 || last.End != observe.EndHost {
+		t.Fatalf("%d connections, the last ended by %q: not closed between two", len(record.Segments), last.End)
+	}
+	if record.Until < closing {
+		t.Errorf("listened until %d, closed at %d", record.Until, closing)
+	}
+	if again := sub.Record(); again.Until != record.Until {
+		t.Errorf("the record moved from %d to %d after Close", record.Until, again.Until)
+	}
+}
