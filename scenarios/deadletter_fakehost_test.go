@@ -34,6 +34,9 @@ type deadRun struct {
 	id, tenant, workflow, status, source string
 	events                               []map[string]any
 	died                                 time.Time
+	end                                  int // the place of its terminal event
+	polls                                int
+	told                                 bool // a snapshot showed its end
 }
 
 func newDeadHost(t *testing.T) (*deadHost, string) {
@@ -196,18 +199,37 @@ func (h *deadHost) run(w http.ResponseWriter, r *http.Request, rest, tenant stri
 	case verb == "fork":
 		h.fork(w, r, run, major)
 	case tail == "events/poll" && h.odd != "no-poll":
-		answer(w, 200, map[string]any{"runId": id, "events": run.events[min(h.after(r), len(run.events)):], "isTerminal": true})
+		events := h.polled(run)
+		answer(w, 200, map[string]any{"runId": id, "events": events[min(h.after(r), len(events)):], "isTerminal": true})
 	case tail == "events":
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i, e := range run.events {
 			raw, _ := json.Marshal(e)
 			fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", i, e["type"], raw)
+			if h.odd == "ends-behind-a-poll" && i == run.end {
+				return
+			}
 		}
 	case tail == "":
-		answer(w, 200, map[string]any{"runId": id, "workflowId": run.workflow, "status": run.status, "error": map[string]any{"code": "x", "message": "y"}})
+		status := run.status
+		if h.odd == "ends-behind-a-poll" && run.polls < 2 {
+			status = "running"
+		} else {
+			run.told = true
+		}
+		answer(w, 200, map[string]any{"runId": id, "workflowId": run.workflow, "status": status, "error": map[string]any{"code": "x", "message": "y"}})
 	default:
 		refuse(w, 404, "no_such_route")
 	}
+}
+
+// polled is what a poll can show: where the run ends behind a poll, its end is not there until the run itself has told it.
+func (h *deadHost) polled(run *deadRun) []map[string]any {
+	run.polls++
+	if h.odd == "ends-behind-a-poll" && !run.told {
+		return run.events[:run.end]
+	}
+	return run.events
 }
 
 func (h *deadHost) after(r *http.Request) int {

@@ -62,19 +62,21 @@ func (h *deadHost) make(workflow, tenant string, major int, fixed bool) *deadRun
 		if fails > 0 && h.lie == "early" {
 			h.letter(run, node, major, add)
 		}
+		run.end = len(run.events)
 		add("run.completed", "", map[string]any{})
 		return run
 	}
 	run.status = "failed"
-	if h.odd != "letter-last" {
+	last := h.odd == "letter-last" || h.odd == "ends-behind-a-poll"
+	if !last {
 		h.letter(run, node, major, add)
 	}
-	if h.odd != "never-ends" {
+	if run.end = len(run.events); h.odd != "never-ends" {
 		add("run.failed", "", map[string]any{})
 	} else {
 		run.status = "running"
 	}
-	if h.odd == "letter-last" {
+	if last {
 		h.letter(run, node, major, add)
 	}
 	if h.lie == "completed" {

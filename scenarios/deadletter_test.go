@@ -201,6 +201,7 @@ func TestDeadLetterLegsAcquitLawfulHosts(t *testing.T) {
 		want   map[string]string // what does not pass
 	}{
 		{name: "the dead letter after the end", host: func(h *deadHost) { h.odd = "letter-last" }},
+		{name: "a run that ends between a poll and its snapshot", host: func(h *deadHost) { h.odd = "ends-behind-a-poll" }},
 		{name: "data beside a null payload", host: func(h *deadHost) { h.odd = "data" }},
 		{name: "no polls", host: func(h *deadHost) { h.odd = "no-poll" }},
 		{name: "no clock", host: func(h *deadHost) { h.seams["clock"] = false }, want: both(none, clock...)},

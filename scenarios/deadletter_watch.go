@@ -23,6 +23,7 @@ type watcher struct {
 	loss    time.Duration  // how long a run that the host doesn't answer for is asked for
 	began   time.Time
 	endedAt time.Time // when the end was first seen
+	asked   time.Time // when the last poll was sent
 	news    time.Time // when the log last showed something new
 	reached time.Time // when the host last answered for the run at all
 	told    time.Time
@@ -118,7 +119,7 @@ func (w *watcher) done() bool {
 	if w.endedAt.IsZero() {
 		w.endedAt = now
 	}
-	if w.idle < 0 && len(w.log.Terminals()) == 0 && now.Sub(w.began) <= w.d.exhaustionBound() {
+	if len(w.log.Terminals()) == 0 && !w.exhausted() && now.Sub(w.began) <= w.d.exhaustionBound() {
 		return false // a poll may show a part of what there is, so it is asked again until it shows nothing new
 	}
 	if w.noPoll > 0 && !w.r.LogReadable() {
@@ -134,8 +135,13 @@ func (w *watcher) done() bool {
 	return true
 }
 
+// exhausted says whether a poll showed nothing new though the run was known to have ended: one that was sent before may have
+// been answered before.
+func (w *watcher) exhausted() bool { return w.idle >= 0 && w.asked.After(w.endedAt) }
+
 // poll reads what is new in the log. Of the polls that show nothing new only the last is kept.
 func (w *watcher) poll(ctx context.Context) {
+	w.asked = time.Now()
 	x := cause.PollRun(ctx, w.d.Session, observe.CredentialA, w.r.RunID, w.log.Last(), w.d.Major)
 	switch x.Status() {
 	case 200:
@@ -190,7 +196,7 @@ func (w *watcher) stream(ctx context.Context, within time.Duration) {
 // showsAPart says whether the run has ended and its polls don't come to the end of its log. On major 1 nobody knows how to
 // ask for what comes behind a page, and the stream has no pages.
 func (w *watcher) showsAPart() bool {
-	return w.d.Major == 1 && w.idle >= 0 && len(w.log) > 0 && len(w.log.Terminals()) == 0 && w.r.EndedIn(w.log) != ""
+	return w.d.Major == 1 && w.exhausted() && len(w.log) > 0 && len(w.log.Terminals()) == 0 && w.r.EndedIn(w.log) != ""
 }
 
 // readLog reads the stream of a run's log until it has ended, or shows the terminal event and, where it is wanted, the
