@@ -200,6 +200,19 @@ func (a *agent) now(ctx context.Context) (time.Time, error) {
 	return now, nil
 }
 
+// advanceTo lets the host's clock pass by whole seconds, as near to a moment as that comes without passing it, and says by how
+// many. What passed by itself meanwhile is taken off, so that a busy machine has all of what is left after the moment.
+func (a *agent) advanceTo(ctx context.Context, moment time.Time) (seconds int64, err error) {
+	now, err := a.now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if seconds = int64(moment.Sub(now) / time.Second); seconds <= 0 {
+		return 0, nil
+	}
+	return seconds, a.advance(ctx, seconds)
+}
+
 // stillBefore ends the leg where the host's clock has passed the moment before which something was to be looked at: a clock
 // that can be moved goes on by itself too, and on a machine that is busy otherwise the few seconds that were left may not do.
 func (a *agent) stillBefore(ctx context.Context, moment time.Time, what string) error {

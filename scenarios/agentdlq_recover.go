@@ -84,15 +84,9 @@ func agentReplaysTransient(ctx context.Context, a *agent) error {
 		return err
 	}
 	due := a.detail(ctx, "message").NextReplay
-	now, err := a.now(ctx)
+	soon, err := a.advanceTo(ctx, due.Add(-early*time.Second))
 	if err != nil {
 		return err
-	}
-	soon := int64(due.Sub(now)/time.Second) - early
-	if soon > 0 {
-		if err := a.advance(ctx, soon); err != nil {
-			return err
-		}
 	}
 	a.when = "before it is due"
 	a.tool(ctx, "tool")

@@ -169,18 +169,26 @@ func agentCircuitShared(ctx context.Context, a *agent) error {
 func agentHalfOpens(ctx context.Context, a *agent) error {
 	const early = 5 // seconds before the circuit lets a call through
 	breaker := a.scene.Numbers.BreakerSeconds
+	if err := a.set(ctx, "gone", script("gone")); err != nil {
+		return err
+	}
 	began, err := a.now(ctx)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(a.set(ctx, "gone", script("gone")), a.opened(ctx)); err != nil {
+	if err := a.opened(ctx); err != nil {
 		return err
 	}
 	if breaker > 2*early {
+		through := began.Add(time.Duration(breaker) * time.Second)
+		passed, err := a.advanceTo(ctx, through.Add(-early*time.Second))
+		if err != nil {
+			return err
+		}
 		if err := errors.Join(
-			a.advance(ctx, breaker-early), a.post(ctx, mail{"too early": {steps: calls("gone")}}),
-			a.stillBefore(ctx, began.Add(time.Duration(breaker)*time.Second), "the circuit lets a call through"),
-			a.advance(ctx, early+1)); err != nil {
+			a.post(ctx, mail{"too early": {steps: calls("gone")}}),
+			a.stillBefore(ctx, through, "the circuit lets a call through"),
+			a.advance(ctx, breaker-passed+1)); err != nil {
 			return err
 		}
 	} else if err := a.advance(ctx, breaker+1); err != nil {
@@ -232,27 +240,34 @@ func agentFallback(ctx context.Context, a *agent) error {
 // agentRetryAfter drives agentdlq.route.retry-after. That the tool isn't called too early is shown by a message that was sent
 // later and has ended.
 func agentRetryAfter(ctx context.Context, a *agent) error {
+	const early = 5 // seconds before the tool may be called again
 	limited := tool{Script: []turn{{Outcome: "rate_limited", RetryAfterSeconds: agentdlq.RetryAfter}, {Outcome: "ok"}}}
+	if err := a.stage(ctx, cast{"limited": limited, "bystander": script("ok")}); err != nil {
+		return err
+	}
 	began, err := a.now(ctx)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(
-		a.stage(ctx, cast{"limited": limited, "bystander": script("ok")}),
-		a.send(ctx, "put off", message{steps: calls("limited")})); err != nil {
+	if err := a.send(ctx, "put off", message{steps: calls("limited")}); err != nil {
 		return err
 	}
 	a.until(ctx, func() bool { return len(a.tool(ctx, "limited").Calls) > 0 })
-	if err := errors.Join(a.advance(ctx, agentdlq.RetryAfter-5), a.post(ctx, mail{"later": {steps: calls("bystander")}})); err != nil {
+	again := began.Add(time.Duration(agentdlq.RetryAfter) * time.Second)
+	passed, err := a.advanceTo(ctx, again.Add(-early*time.Second))
+	if err != nil {
+		return err
+	}
+	if err := a.post(ctx, mail{"later": {steps: calls("bystander")}}); err != nil {
 		return err
 	}
 	a.when = agentdlq.Before
 	a.tool(ctx, "limited")
 	a.when = ""
-	if err := a.stillBefore(ctx, began.Add(time.Duration(agentdlq.RetryAfter)*time.Second), "the tool may be called again"); err != nil {
+	if err := a.stillBefore(ctx, again, "the tool may be called again"); err != nil {
 		return err
 	}
-	if err := a.advance(ctx, 6); err != nil {
+	if err := a.advance(ctx, agentdlq.RetryAfter-passed+1); err != nil {
 		return err
 	}
 	if !a.within(ctx, a.soon(), a.allEnded(ctx, "put off")) {

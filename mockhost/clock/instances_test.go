@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,5 +182,36 @@ func TestWhoMovesTheClockDoesWhatFallsDue(t *testing.T) {
 	<-seen.looked
 	if got := <-others; got != "late" {
 		t.Errorf("the second did %s, want what the first had left", got)
+	}
+}
+
+// TestARunnerThatStopsLeavesItsWork stops a runner in the middle of some work, and has one that takes its place move the
+// clock: by the base clock, which stands still, the claim would never end.
+func TestARunnerThatStopsLeavesItsWork(t *testing.T) {
+	b := newBench(t, hostclock.Manual)
+	b.schedule("once", "cut off", 0)
+	begun := make(chan struct{})
+	runner := func(do hostclock.Handler) *hostclock.Runner {
+		return hostclock.NewRunner(hostclock.New(clockwork.NewFakeClockAt(began), 0), b.store, hostclock.Manual, slog.New(slog.DiscardHandler),
+			map[string]hostclock.Handler{"once": do})
+	}
+	first := runner(func(ctx context.Context, _ string, _ time.Time) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	first.Start(t.Context())
+	<-begun
+	first.Stop()
+
+	var did atomic.Int32
+	second := runner(func(ctx context.Context, key string, _ time.Time) error {
+		did.Add(1)
+		return b.put(ctx, store.Work{Kind: "once", Key: key})
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := second.Advance(ctx, time.Second); err != nil || did.Load() != 1 {
+		t.Errorf("the work was done %d times, %v; want it done by the one that is left", did.Load(), err)
 	}
 }

@@ -29,6 +29,8 @@ const (
 	// courtesy is how long, in real time, an instance leaves what falls due to the one that has moved the clock, which does
 	// it before it answers. What that one doesn't do, because it died, is done after it.
 	courtesy = 3 * time.Second
+	// farewell bounds how long, in real time, a runner that stops waits for the store.
+	farewell = 2 * time.Second
 	// longestWait bounds how long, in real time, a move of the clock waits for what isn't due work: a host that is never idle
 	// can have its clock moved too.
 	longestWait = 20 * time.Second
@@ -85,11 +87,18 @@ func (r *Runner) Start(ctx context.Context) {
 	go r.loop(ctx)
 }
 
-// Stop ends the background work and waits for it.
+// Stop ends the background work and waits for it. What this instance had claimed and not done it leaves to another, which
+// would otherwise wait for the claim's end: a runner that takes this one's place, with the whole clock.
 func (r *Runner) Stop() {
-	if r.cancel != nil {
-		r.cancel()
-		<-r.done
+	if r.cancel == nil {
+		return
+	}
+	r.cancel()
+	<-r.done
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if err := r.store.FreeWork(ctx, r.self); err != nil {
+		r.log.Warn("what was claimed could not be freed and waits for the claim's end", "error", err)
 	}
 }
 

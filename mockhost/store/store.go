@@ -151,6 +151,8 @@ type Store interface {
 	// ClaimWork gives the first due work that nobody else has claimed; false when there is none. Rescheduling or dropping
 	// the work ends the claim.
 	ClaimWork(ctx context.Context, c Claim) (Work, bool, error)
+	// FreeWork ends every claim of an instance that stops: what it hasn't done is anybody's at once.
+	FreeWork(ctx context.Context, by string) error
 	ClockOffset(ctx context.Context) (time.Duration, error)
 
 	// Announce passes a signal to every listener of every instance, the caller's own among them. What a transaction did,

@@ -152,6 +152,14 @@ func (s *Store) ClaimWork(ctx context.Context, c store.Claim) (store.Work, bool,
 		c.By, c.UpTo.UnixNano(), c.Now.UnixNano(), c.Until.UnixNano(), s.life)
 }
 
+// FreeWork implements store.Store.
+func (s *Store) FreeWork(ctx context.Context, by string) error {
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	_, err := s.pool.Exec(ctx, `UPDATE due_work SET held_by = '', held_until = 0 WHERE held_by = $1`, by)
+	return s.failed("free what was claimed", err)
+}
+
 func (s *Store) work(ctx context.Context, doing, text string, args ...any) (store.Work, bool, error) {
 	var w store.Work
 	var due int64

@@ -3,13 +3,14 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/wopwitness/wopwitness/mockhost/store"
 )
 
 // claim is who does some work, and until when nobody else may. All instances over a SQLite file share this process, so a
-// claim is kept in memory, and one whose claimer died is gone with it.
+// claim is kept in memory, and one whose claimer died is gone with it. One that is replaced within the process ends its own.
 type claim struct {
 	by    string
 	until time.Time
@@ -42,6 +43,14 @@ func (s *Store) ClaimWork(ctx context.Context, c store.Claim) (_ store.Work, _ b
 		return store.Work{}, false, s.failed("claim due work", err)
 	}
 	return store.Work{}, false, nil
+}
+
+// FreeWork implements store.Store.
+func (s *Store) FreeWork(_ context.Context, by string) error {
+	s.claimMu.Lock()
+	defer s.claimMu.Unlock()
+	maps.DeleteFunc(s.claims, func(_ store.Work, c claim) bool { return c.by == by })
+	return nil
 }
 
 // free ends the claim of work that was rescheduled or dropped.

@@ -50,4 +50,10 @@ func claims(t *testing.T, s store.Store) {
 	expect("after the claim ended", claim("four", 3), "second")
 	expect("work of the future", claim("four", time.Hour), "second")
 	expect("beside a claim", claim("five", time.Hour), "later")
+	expect("while both are claimed", claim("six", time.Hour), "")
+	if err := s.FreeWork(t.Context(), "four"); err != nil {
+		t.Fatal(err)
+	}
+	expect("after one that claimed stopped", claim("six", time.Hour), "second")
+	expect("of the others' claims after that", claim("seven", time.Hour), "")
 }
