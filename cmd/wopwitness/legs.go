@@ -51,7 +51,7 @@ func killed() []pages.Defect {
 	var defects []pages.Defect
 	for _, d := range mockhost.Defects() {
 		defects = append(defects, pages.Defect{Name: d.Name, Says: d.Says, RFC: d.RFC, Convicts: d.Convicts, May: d.May,
-			Apart: d.Apart, Instances: d.Instances})
+			Apart: d.Apart, Instances: d.Instances, Silent: d.Silent})
 	}
 	return defects
 }

@@ -51,7 +51,7 @@ func agentImpacts() []Defect {
 					return steps, active
 				}}
 			}
-		}, "impact.suspect-until-resolved"),
+		}, "impact.suspect-until-resolved").silent(),
 		agentDefectWith("compensated-twice", "takes a side effect back each time that it is asked", func() func(*parts.Parts) {
 			again := &repeated{effects: map[[2]string]int{}}
 			return func(p *parts.Parts) {

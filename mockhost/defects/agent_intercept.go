@@ -114,6 +114,6 @@ func agentReplays() []Defect {
 				}
 				return right.Save(tx, before, after)
 			}}
-		}, "drain.depth-moves", "drain.expired-goes-on", "drain.replay-idempotent", "drain.resumes", "impact.suspect-until-resolved", "operate.pause-tool", "operate.replayed-once", "operate.resume", "recover.authorization-never-replayed", "recover.replays-transient", "store.by-resolution"),
+		}, "drain.depth-moves", "drain.expired-goes-on", "drain.replay-idempotent", "drain.resumes", "impact.suspect-until-resolved", "operate.pause-tool", "operate.replayed-once", "operate.resume", "recover.authorization-never-replayed", "recover.replays-transient", "store.by-resolution").silent(),
 	}
 }

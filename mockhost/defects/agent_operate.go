@@ -83,7 +83,7 @@ func agentDrains() []Defect {
 				}
 				return e, end, err
 			})
-		}, "drain.expired-goes-on"),
+		}, "drain.expired-goes-on").silent(),
 		agentDefectWith("one-worker", "calls one tool at a time, so that a slow one holds up all", func() func(*parts.Parts) {
 			lane := &oneLane{under: map[string]int{}}
 			return func(p *parts.Parts) {
@@ -96,7 +96,7 @@ func agentDrains() []Defect {
 					return right.Call(ctx, c)
 				})
 			}
-		}, "operate.partitions"),
+		}, "operate.partitions").silent(),
 		agentDefectWith("replayed-by-both", "lets each instance replay an entry that the other is replaying", func() func(*parts.Parts) {
 			both := &meeting{at: map[string]chan struct{}{}}
 			return func(p *parts.Parts) {

@@ -32,7 +32,7 @@ func agentClassifies() []Defect {
 			"operate.grouped"),
 		agentDefect("semantic-is-schema", "takes arguments without sense for arguments of the wrong form",
 			takes(parts.SchemaFailure, parts.SemanticError), "classify.semantic", "repair.at-threshold", "repair.below-threshold", "repair.rule-first",
-			"observe.repair-confidence"),
+			"observe.repair-confidence").silent(),
 		agentDefect("gone-transient", "takes a tool that is gone for a passing failure",
 			takes(parts.Transient, parts.Gone, parts.Unreachable), "classify.unavailable", "recover.unavailable-reviewed"),
 		agentDefect("unauthorized-unavailable", "takes a refused credential for a tool that is gone",
@@ -43,7 +43,7 @@ func agentClassifies() []Defect {
 		agentDefect("eviction-unseen", "never looks whether an entry's conversation is still there, and lets replays of it fail in silence", func(a *parts.Agent) {
 			a.Conversations = immortal{a.Conversations}
 		}, "classify.context-eviction", "recover.context-gone", "drain.expired-goes-on",
-			"store.time-to-live"),
+			"store.time-to-live").silent(),
 	}
 }
 
@@ -83,7 +83,7 @@ func agentRecovers() []Defect {
 		}, "recover.cap"),
 		agentDefect("recovery-asleep", "gives an entry the time of its next replay, and never replays it", func(a *parts.Agent) {
 			a.Recovery = recoverer{Recovery: a.Recovery, due: func(store.Tx, parts.Entry) error { return nil }}
-		}, "recover.replays-transient", "recover.limit", "operate.pause-tool", "operate.resume"),
+		}, "recover.replays-transient", "recover.limit", "operate.pause-tool", "operate.resume").silent(),
 		agentDefectWith("recovery-early", "replays an entry after half of its wait", func() func(*parts.Parts) {
 			return func(p *parts.Parts) {
 				right := p.Agent.Recovery
@@ -102,7 +102,7 @@ func agentRecovers() []Defect {
 				}
 				return right
 			})
-		}, "recover.limit"),
+		}, "recover.limit").silent(),
 		agentDefect("authorization-replayed", "replays a refused credential by itself", func(a *parts.Agent) {
 			goesElsewhere(a, func(e parts.Entry, right string) string {
 				if right == parts.WaySecurity {

@@ -46,7 +46,7 @@ func agentRoutes() []Defect {
 			a.Leases = leases{Leases: a.Leases, again: func(_ parts.Message, now time.Time) (time.Time, bool) {
 				return now.Add(a.Numbers.Lease), true // as a queue that makes a message visible again
 			}}
-		}, "route.poison-limit"),
+		}, "route.poison-limit").silent(),
 		agentDefect("poison-at-once", "gives a message that breaks its consumer up at the first delivery", func(a *parts.Agent) {
 			a.Leases = leases{Leases: a.Leases, again: func(parts.Message, time.Time) (time.Time, bool) { return time.Time{}, false }}
 		}, "route.poison-limit"),
@@ -126,7 +126,7 @@ func agentRoutes() []Defect {
 		}, "intercept.in-flight-redispatched", "intercept.in-flight-reviewed", "intercept.pending-dispatched", "intercept.result-kept", "route.crash-resumes"),
 		agentDefect("lease-endless", "never takes a message away from a worker that died", func(a *parts.Agent) {
 			a.Leases = leases{Leases: a.Leases, until: func(now time.Time) time.Time { return now.AddDate(50, 0, 0) }}
-		}, "intercept.in-flight-redispatched", "intercept.in-flight-reviewed", "intercept.pending-dispatched", "intercept.result-kept", "route.crash-redelivered", "route.crash-resumes"),
+		}, "intercept.in-flight-redispatched", "intercept.in-flight-reviewed", "intercept.pending-dispatched", "intercept.result-kept", "route.crash-redelivered", "route.crash-resumes").silent(),
 	}
 }
 

@@ -129,7 +129,7 @@ func agentBursts() []Defect {
 	return []Defect{
 		agentDefect("overflow-dropped", "takes a message that there is no room for, and drops it", func(a *parts.Agent) {
 			refused(a, func(*parts.Problem) error { return nil })
-		}, "burst.back-pressure", "burst.queue-bounded").mayAgent("burst.accounted"), // a quick host has room for all of that leg's
+		}, "burst.back-pressure", "burst.queue-bounded").silent().mayAgent("burst.accounted"), // a quick host has room for all of that leg's
 		agentDefect("refusal-without-pause", "refuses a message for want of room without saying when to come back", func(a *parts.Agent) {
 			refused(a, func(full *parts.Problem) error {
 				bare := *full
@@ -155,6 +155,6 @@ func agentBursts() []Defect {
 					return right.Append(tx, e, now)
 				}}
 			}
-		}, "burst.queue-bounded", "burst.accounted"),
+		}, "burst.queue-bounded", "burst.accounted").silent(),
 	}
 }

@@ -21,7 +21,7 @@ func deadLetterAgains() []Defect {
 				}
 				return right.Letter(e)
 			})
-		}, legEvent),
+		}, legEvent).silent(),
 		deadLetter("fork-attempts-added", "counts in a fork's dead letter the attempts of its source as well", func(p *parts.Parts) {
 			changesLetters(p, func(e parts.NodeEnd, l *parts.Letter) {
 				if e.Run.Source != "" {

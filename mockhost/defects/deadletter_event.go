@@ -14,10 +14,10 @@ func deadLetterEvents() []Defect {
 			shownLog(p, func(_ store.Run, log []store.RunEvent) []store.RunEvent {
 				return slices.DeleteFunc(log, func(e store.RunEvent) bool { return e.Type == parts.RunDeadLettered })
 			})
-		}, legEvent),
+		}, legEvent).silent(),
 		deadLetter("never", "fails a run whose retries are exhausted as any other, without event or entry", func(p *parts.Parts) {
 			p.DeadLetters = letters(func(parts.NodeEnd) (parts.Letter, bool) { return parts.Letter{}, false })
-		}, legEvent, legInspectable),
+		}, legEvent, legInspectable).silent(),
 		deadLetter("other-major-name", "gives the event the name that it has on the other major", func(p *parts.Parts) {
 			showsLetters(p, func(major int, _ store.Run, event, _ members) {
 				event["type"] = "run.dead-lettered"

@@ -33,7 +33,7 @@ func deadLetterForks() []Defect {
 		deadLetter("fork-lost", "answers a fork as made, and makes nothing", forkAnswer(func(child store.Run) store.Run {
 			child.ID = child.ID[:len(child.ID)-6] + "000000"
 			return child
-		}), legForkReplay, legForkBranch),
+		}), legForkReplay, legForkBranch).silent(),
 		deadLetter("fork-copies", "copies the dead run's events for a fork, and runs nothing again", forking(func(right parts.Runs, ctx context.Context, source store.Run, f parts.ForkRequest, made parts.Made) (store.Run, error) {
 			s, err := right.State(ctx, source)
 			if err != nil {

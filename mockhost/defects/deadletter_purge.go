@@ -15,7 +15,7 @@ const day = 24 * time.Hour
 func deadLetterPurges() []Defect {
 	return []Defect{
 		deadLetter("purge-at-once", "doesn't show a run any more once it is dead", purgeAtOnce,
-			legRetained, legFloor, legNeighbour, legForkReplay),
+			legRetained, legFloor, legNeighbour, legForkReplay).silent(),
 		deadLetter("purge-early", "purges a dead run a day early", dueLater(-day), legRetained, legFloor),
 		deadLetter("purge-never", "keeps dead runs for ever", dueLater(50*365*day), legPurged),
 		deadLetter("purge-late", "purges a dead run two days late", dueLater(2*day), legPurged),

@@ -42,7 +42,7 @@ func deadLetterSinks() []Defect {
 		}, legScoped),
 		deadLetter("sink-forgets", "tells of a dead run, and puts nothing into the sink", func(p *parts.Parts) {
 			p.Sink = sink{p.Sink, func(store.Tx, store.DeadLetter) error { return nil }, nil}
-		}, legInspectable),
+		}, legInspectable).silent(),
 		deadLetter("sink-late", "shows an entry of the sink once the next one has come", func(p *parts.Parts) {
 			right := p.Sink
 			p.Sink = sink{right, nil, func(ctx context.Context, pr parts.Principal, after string, limit int) ([]store.DeadLetter, error) {
@@ -52,7 +52,7 @@ func deadLetterSinks() []Defect {
 				}
 				return found, err
 			}}
-		}, legInspectable),
+		}, legInspectable).silent(),
 		entry("sink-no-attempts", "doesn't say in the sink how often it tried", func(m members) { delete(m, "attempts") }),
 		entry("sink-no-reason", "doesn't say in the sink why the run died", func(m members) { delete(m, "reason") }),
 		entry("sink-no-expiry", "doesn't say in the sink until when the run is there", func(m members) { delete(m, "expiresAt") }),

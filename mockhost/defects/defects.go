@@ -30,11 +30,19 @@ type Info struct {
 	// Instances tells that the lie is about several instances over one store, or about what outlives one of them. Only a
 	// store that several processes can have open shows it whole.
 	Instances bool
+	// Silent tells that the suite waits long, and in vain, for what such a host does not send.
+	Silent bool
 }
 
 // apart marks a defect of several instances, and adds the legs that convict it where each has a process of its own.
 func (d Defect) apart(legs ...string) Defect {
 	d.Apart, d.Instances = legs, true
+	return d
+}
+
+// silent marks a defect that keeps the suite waiting.
+func (d Defect) silent() Defect {
+	d.Silent = true
 	return d
 }
 

@@ -33,9 +33,9 @@ func handoffDefects() []Defect {
 		d("sequence-before-commit", "gives out a sequence before the commit; what fills the replay passes the gap, and what commits behind it is never replayed",
 			volume, sequenceBeforeCommit).apart(),
 		d("one-process-ring", "keeps events in the memory of the process that emitted them; another process knows neither them nor their ids",
-			[]string{"0250.other-instance", "0250.restart"}, oneProcessRing).apart(),
+			[]string{"0250.other-instance", "0250.restart"}, oneProcessRing).silent().apart(),
 		d("peer-live-deaf", "replays what another process emitted, but doesn't hear of it while a stream is open",
-			[]string{"0250.other-instance"}, peerLiveDeaf).apart(),
+			[]string{"0250.other-instance"}, peerLiveDeaf).silent().apart(),
 		d("oversize-not-notified", "passes events on in notifications of 8,000 bytes, and drops a larger one from open streams",
 			[]string{"0250.oversize"}, oversizeNotNotified).apart(),
 		d("oversize-not-stored", "leaves an event of more than 8,000 bytes out of replay",
@@ -152,7 +152,8 @@ func cursorSearchFromOldest(p *parts.Parts) {
 }
 
 // sequenceBeforeCommit leaves one of each two events that are being committed at once out of replay: the other one was
-// read first. Open streams were told of both.
+// read first. Open streams were told of both. Now and then a commit takes its time, so that others are made meanwhile however
+// the machine shares out its processors.
 func sequenceBeforeCommit(p *parts.Parts) {
 	log := &gapLog{Log: p.Log, committing: map[string]int{}, passed: map[string]bool{}}
 	p.Log = log
@@ -171,7 +172,14 @@ type gapLog struct {
 	mu         sync.Mutex
 	committing map[string]int
 	passed     map[string]bool
+	appends    int
 }
+
+// slowCommit is how long one commit of slowEvery takes.
+const (
+	slowCommit = 20 * time.Millisecond
+	slowEvery  = 50
+)
 
 func (l *gapLog) Append(ctx context.Context, pr parts.Principal, d parts.Draft, also func(store.Tx, store.Event) error) (store.Event, error) {
 	if d.Delivery != parts.Durable {
@@ -180,7 +188,12 @@ func (l *gapLog) Append(ctx context.Context, pr parts.Principal, d parts.Draft, 
 	l.mu.Lock()
 	l.committing[pr.Tenant]++
 	company := l.committing[pr.Tenant] > 1
+	l.appends++
+	slow := l.appends%slowEvery == 0
 	l.mu.Unlock()
+	if slow {
+		<-wall().After(slowCommit)
+	}
 	e, err := l.Log.Append(ctx, pr, d, func(tx store.Tx, e store.Event) error {
 		if company && e.Seq%2 == 0 {
 			l.mu.Lock()

@@ -19,7 +19,7 @@ func keptDefects() []Defect {
 		return Defect{Info{Name: name, Says: says, RFC: "0250", Convicts: strings.Fields(convicts)}, prepare}
 	}
 	return []Defect{
-		d("unwatched-lost", "keeps an event only where a stream of its tenant is open at the time", "0250.unwatched", unwatchedLost),
+		d("unwatched-lost", "keeps an event only where a stream of its tenant is open at the time", "0250.unwatched", unwatchedLost).silent(),
 		d("retention-short", "keeps events a twentieth shorter than it promises", "0250.expired", wraps(func(p *parts.Parts) {
 			p.Retention = early{p.Retention, p.Retention.FirstDue(time.Time{}).Sub(time.Time{}) / 20}
 		})),

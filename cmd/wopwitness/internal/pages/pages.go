@@ -23,6 +23,7 @@ type Defect struct {
 
 	Apart     []string `json:"apart,omitempty"`     // legs that convict it as well where each instance has a process of its own
 	Instances bool     `json:"instances,omitempty"` // it is about several instances, or about what outlives one
+	Silent    bool     `json:"-"`                   // most of a run against it is waiting in vain
 }
 
 // Joined lists items, "-" where there are none.

@@ -59,38 +59,56 @@ func Run(ctx context.Context, o Options, ended func(done, total int, t Tried)) (
 
 	hosts := append([]pages.Defect{{}}, o.Defects...)
 	tried := make([]Tried, len(hosts))
-	work := make(chan int)
 	var (
 		workers sync.WaitGroup
 		telling sync.Mutex
 		done    int
 	)
-	for range max(o.Jobs, 1) {
-		workers.Go(func() {
-			for i := range work {
-				t := o.try(ctx, hosts[i], filepath.Join(folder, fmt.Sprint(i)))
-				telling.Lock()
-				tried[i] = t
-				done++
-				ended(done, len(hosts), t)
-				telling.Unlock()
-			}
-		})
-	}
-	for _, i := range o.longestFirst(hosts) {
-		select {
-		case work <- i:
-			continue
-		case <-ctx.Done():
+	for _, l := range o.lanes(hosts) {
+		next := make(chan int, len(l.hosts))
+		for _, i := range l.hosts {
+			next <- i
 		}
-		break
+		close(next)
+		for range l.jobs {
+			workers.Go(func() {
+				for i := range next {
+					if ctx.Err() != nil {
+						return
+					}
+					t := o.try(ctx, hosts[i], filepath.Join(folder, fmt.Sprint(i)))
+					telling.Lock()
+					tried[i] = t
+					done++
+					ended(done, len(hosts), t)
+					telling.Unlock()
+				}
+			})
+		}
 	}
-	close(work)
 	workers.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, fmt.Errorf("self-check: %w", err)
 	}
 	return o.conclude(tried), nil
+}
+
+// lane is hosts that are tested one after another, so many at once.
+type lane struct {
+	hosts []int
+	jobs  int
+}
+
+// lanes has the silent hosts tested beside the others: a run against one of them waits and leaves the processors to those that
+// work. One job is one host at a time, and a database has only so many connections: there is one lane then.
+func (o Options) lanes(hosts []pages.Defect) []lane {
+	jobs, order := max(o.Jobs, 1), o.longestFirst(hosts)
+	if jobs == 1 || o.apart() {
+		return []lane{{order, jobs}}
+	}
+	busy := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return hosts[i].Silent })
+	silent := slices.DeleteFunc(order, func(i int) bool { return !hosts[i].Silent })
+	return []lane{{busy, jobs}, {silent, jobs / 2}}
 }
 
 // longestFirst gives the order in which hosts are tested, so that one that takes long is not begun when the others are
