@@ -58,19 +58,19 @@ func (r *LogReader) Poll(x observe.Exchange) {
 	}
 	r.bodies[string(x.Response.Body)] = true
 	for _, raw := range pageOf(x) {
-		r.take(raw)
+		r.take(raw, observe.MembersWithin)
 	}
 }
 
 func (r *LogReader) stream(s observe.Stream) {
 	for _, f := range eventstream.Frames(s) {
 		if f.HasData {
-			r.take(json.RawMessage(f.Data))
+			r.take(json.RawMessage(f.Data), observe.Members)
 		}
 	}
 }
 
-func (r *LogReader) take(raw json.RawMessage) {
+func (r *LogReader) take(raw json.RawMessage, members func([]byte) map[string]json.RawMessage) {
 	if r.seen == nil {
 		r.seen, r.known = map[string]bool{}, map[string]bool{}
 	}
@@ -78,7 +78,7 @@ func (r *LogReader) take(raw json.RawMessage) {
 		return
 	}
 	r.known[string(raw)] = true
-	e, ok := readEvent(raw)
+	e, ok := readEvent(raw, members(raw))
 	if !ok || r.seen[e.key()] {
 		return
 	}
@@ -100,19 +100,14 @@ func pageOf(x observe.Exchange) []json.RawMessage {
 	if x.Status() != 200 || x.Response.Truncated {
 		return nil
 	}
-	page := json.RawMessage(x.Response.Body)
-	if !bytes.HasPrefix(bytes.TrimLeft(page, " \t\r\n"), []byte("[")) {
-		page = members(page)["events"]
+	if list, is := observe.Elements(x.Response.Body); is {
+		return list
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(page, &list) != nil {
-		return nil
-	}
+	list, _ := observe.ElementsWithin(members(x.Response.Body)["events"])
 	return list
 }
 
-func readEvent(raw json.RawMessage) (Event, bool) {
-	m := members(raw)
+func readEvent(raw json.RawMessage, m map[string]json.RawMessage) (Event, bool) {
 	e := Event{
 		Raw: raw, ID: str(m["eventId"]), Type: str(m["type"]), RunID: str(m["runId"]), NodeID: str(m["nodeId"]), Timestamp: str(m["timestamp"]),
 	}
@@ -132,7 +127,7 @@ func readEvent(raw json.RawMessage) (Event, bool) {
 		}
 	}
 	if e.NodeID == "" {
-		e.NodeID = str(members(e.Payload)["nodeId"])
+		e.NodeID = str(observe.MembersWithin(e.Payload)["nodeId"])
 	}
 	return e, true
 }
@@ -238,14 +233,7 @@ func (l Log) failingNodes() []string {
 	return nodes
 }
 
-func members(raw []byte) map[string]json.RawMessage {
-	if !isObject(raw) {
-		return nil
-	}
-	var m map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &m)
-	return m
-}
+func members(raw []byte) map[string]json.RawMessage { return observe.Members(raw) }
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 

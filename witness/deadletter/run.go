@@ -77,7 +77,8 @@ func SeamEvent(x observe.Exchange) (Event, bool) {
 	if x.Response == nil {
 		return Event{}, false
 	}
-	return readEvent(members(x.Response.Body)["event"])
+	event := members(x.Response.Body)["event"]
+	return readEvent(event, observe.MembersWithin(event))
 }
 
 // SeamRunID is the run that the seam's event speaks of.

@@ -2,7 +2,6 @@ package hostevents
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/wopwitness/wopwitness/witness/observe"
 	"github.com/wopwitness/wopwitness/witness/observe/eventstream"
@@ -20,11 +19,8 @@ type Envelope struct {
 
 // ParseEnvelope reads a frame's data as a host event, tolerantly: what is wrong with it is another question.
 func ParseEnvelope(data string) (Envelope, bool) {
-	if !strings.HasPrefix(strings.TrimSpace(data), "{") {
-		return Envelope{}, false
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal([]byte(data), &members) != nil {
+	members := observe.Members([]byte(data))
+	if members == nil {
 		return Envelope{}, false
 	}
 	var e Envelope
