@@ -89,9 +89,9 @@ func (d *Drive) learn(e observe.Emit, fillersBefore int64, frames []frame) {
 	}
 }
 
-// saw learns from an event that arrived.
+// saw learns from an event that arrived. It is among the last frames: it was waited for.
 func (p *pace) saw(e observe.Emit, frames []frame) {
-	for _, f := range frames {
+	for _, f := range slices.Backward(frames) {
 		if hostevents.EventOf(f) == e.EventID {
 			p.mu.Lock()
 			p.max = max(p.max, (f.At - e.SentAt()).Duration())
