@@ -149,6 +149,8 @@ func TestJudgeForkTenant(t *testing.T) {
 		return reply(0, 200, `{"runs":[`+strings.Join(entries, ",")+`]}`)
 	}
 	own := fmt.Sprintf(`{"runId":%q,"workflowId":"conformance-deadletter-exhaust"}`, ownID)
+	alike := `{"runId":"acme/r-new","workflowId":"conformance-deadletter-exhaust"}`
+	ownFork := fmt.Sprintf(`{"runId":%q,"workflowId":"conformance-deadletter-exhaust","sourceRunId":%q}`, childID, ownID)
 	child := fmt.Sprintf(`{"runId":"bolt/r-new","sourceRunId":%q}`, ownID)
 	right := func() ForkTenant {
 		return ForkTenant{Major: 2, Source: deadRun(), OwnerFork: reply(0, 201, forkAnswer), Foreign: reply(0, 403, `{"error":"id_tenant_mismatch","message":"x"}`),
@@ -171,7 +173,14 @@ func TestJudgeForkTenant(t *testing.T) {
 		{"a failure", foreign(500), "refused-to-another-tenant"},
 		{"refused, and a run made for the other", func(o *ForkTenant) { o.Lists.OtherAfter = runs(child) }, "no-run-made"},
 		{"refused, and a run made for the owner", func(o *ForkTenant) {
-			o.Lists.OwnerAfter = runs(own, `{"runId":"acme/r-new","workflowId":"conformance-deadletter-exhaust"}`)
+			o.Lists.OwnerAfter = runs(own, fmt.Sprintf(`{"runId":"acme/r-new","workflowId":"conformance-deadletter-exhaust","sourceRunId":%q}`, ownID))
+		}, "no-run-made"},
+		{"a run alike meanwhile, and a list that tells no forks", func(o *ForkTenant) { o.Lists.OwnerAfter = runs(own, alike) }, "undecided unexpected-answer"},
+		{"lawful: a run alike meanwhile, and a list that tells forks", func(o *ForkTenant) {
+			o.Lists.OwnerBefore, o.Lists.OwnerAfter = runs(own, ownFork), runs(own, ownFork, alike)
+		}, "pass runs-of-others"},
+		{"a run alike meanwhile, and a fork", func(o *ForkTenant) {
+			o.Lists.OwnerAfter, o.Lists.OtherAfter = runs(own, alike), runs(child)
 		}, "no-run-made"},
 		{"neither forks nor branches for another", branches(201, 404), "pass"},
 		{"lawful: a branch that its owner cannot make either", branches(422, 422), "pass"},
