@@ -94,3 +94,45 @@ func TestAnEmptyFileIsSaidToBeEmpty(t *testing.T) {
 		}
 	}
 }
+
+// A bundle that was signed as it is can be one of a run that failed, or was cut short: whoever reads the verdict alone is told.
+func TestABundleThatCertifiesNothingSaysSo(t *testing.T) {
+	noted := func(rows []ledger.Row, relaxations ...string) []string {
+		f := facts()
+		f.Relaxations = relaxations
+		b, err := bundle.New(rows, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Sign(hostKey()); err != nil {
+			t.Fatal(err)
+		}
+		r := verify.Bundle(file(t, b), withHostKey())
+		if r.Verdict != verify.Verified {
+			t.Fatalf("%s: %v", r.Verdict, r.Refusals)
+		}
+		codes := []string{}
+		for _, n := range r.Notes {
+			if n.Code == verify.NoteNothingCertified || n.Code == verify.NoteRelaxed {
+				codes = append(codes, n.Code)
+			}
+		}
+		return codes
+	}
+	failed := rows()
+	for i := range failed {
+		failed[i].Result, failed[i].Detail = registry.Fail, "convicted"
+	}
+	for _, c := range []struct {
+		name      string
+		got, want []string
+	}{
+		{"certified", noted(rows()), []string{}},
+		{"failed", noted(failed), []string{verify.NoteNothingCertified}},
+		{"relaxed", noted(rows(), "loose"), []string{verify.NoteNothingCertified, verify.NoteRelaxed}},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: notes %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}

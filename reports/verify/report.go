@@ -46,7 +46,9 @@ const (
 	NoteNoDiscovery        = "no-discovery"
 	NoteHiddenText         = "hidden-text"
 	NoteCountersigned      = "countersigned"
-	NoteNotRun             = "not-run"     // a certified profile has no row of a leg that this build knows for it
+	NoteNotRun             = "not-run" // a certified profile has no row of a leg that this build knows for it
+	NoteNothingCertified   = "nothing-certified"
+	NoteRelaxed            = "relaxed"     // the operator declared relaxations, so nothing of it can be certified
 	NoteFromTheFuture      = "dated-ahead" // it says that it was written later than it was read
 	NoteSteward            = "steward"     // nothing but the bundle says that a steward ran the suite
 )

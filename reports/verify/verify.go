@@ -167,6 +167,12 @@ func (c *check) summarize(b bundle.Bundle) {
 			s.Tier = weakest(s.Tier, p.EvidenceTier)
 		}
 	}
+	if len(s.Certified) == 0 {
+		c.note(NoteNothingCertified, "the bundle certifies nothing: what is checked here is who signed it, and that it is as it was signed")
+	}
+	if len(b.Host.Relaxations) > 0 {
+		c.note(NoteRelaxed, "the operator declared relaxations: %q", strings.Join(b.Host.Relaxations, ", "))
+	}
 }
 
 // weakest is the tier of the two that says less, so that a summary in one word never says more than each profile does.
