@@ -226,11 +226,15 @@ func (h *Hub) names() []string {
 	return out
 }
 
-// retryLater waits a moment of real time before the store is asked again.
+// retryPause is how long a store that failed is left alone, in real time.
+const retryPause = 100 * time.Millisecond
+
+// retryLater has the store asked again after a pause, unless ctx ends before.
 func (h *Hub) retryLater(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(100 * time.Millisecond):
+	pause, cancel := context.WithTimeout(ctx, retryPause)
+	defer cancel()
+	<-pause.Done()
+	if ctx.Err() == nil {
 		h.nudge()
 	}
 }

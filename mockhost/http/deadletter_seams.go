@@ -56,13 +56,11 @@ func (s *server) untilOver(ctx context.Context, run store.Run) error {
 		if err != nil || state.Over() {
 			return err
 		}
-		select {
-		case <-changed:
-		case <-time.After(lookAgain):
-		case <-s.Closing:
+		if _, over := s.untilNews(ctx, changed, nil); over {
+			if ctx.Err() != nil {
+				return fmt.Errorf("the run of the exhaust seam hasn't ended: %w", ctx.Err())
+			}
 			return parts.ErrStreamOver
-		case <-ctx.Done():
-			return fmt.Errorf("the run of the exhaust seam hasn't ended: %w", ctx.Err())
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package hosthttp
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -99,6 +100,22 @@ func (s *server) listRuns(w http.ResponseWriter, r *http.Request, major int) {
 // lookAgain bounds how long a waiting reader trusts that it is told of changes, in real time.
 const lookAgain = time.Second
 
+// untilNews waits until a run has changed, a beat is due, or it is time to look again. It is over where the host closes or ctx
+// has ended.
+func (s *server) untilNews(ctx context.Context, changed <-chan struct{}, beat <-chan time.Time) (beats, over bool) {
+	again, cancel := context.WithTimeout(ctx, lookAgain)
+	defer cancel()
+	select {
+	case <-changed:
+	case <-again.Done():
+	case <-beat:
+		beats = true
+	case <-s.Closing:
+		return false, true
+	}
+	return beats, ctx.Err() != nil
+}
+
 // longestPoll bounds a poll's wait, in seconds.
 const longestPoll = 60
 
@@ -133,7 +150,8 @@ func (s *server) pollRun(w http.ResponseWriter, r *http.Request, major int, segm
 	}
 	changed, stop := s.parts.Runs.Watch(run)
 	defer stop()
-	deadline := time.After(wait)
+	waiting, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
 	for {
 		events, state, err := s.logAfter(r, p, run, after)
 		if err != nil {
@@ -144,14 +162,10 @@ func (s *server) pollRun(w http.ResponseWriter, r *http.Request, major int, segm
 			s.answerPoll(w, major, run, events, state, after)
 			return
 		}
-		select {
-		case <-changed:
-		case <-time.After(lookAgain):
-		case <-deadline:
+		if _, over := s.untilNews(waiting, changed, nil); over {
 			wait = 0
-		case <-s.Closing:
-			wait = 0
-		case <-r.Context().Done():
+		}
+		if r.Context().Err() != nil {
 			return
 		}
 	}

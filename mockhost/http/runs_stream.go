@@ -71,16 +71,8 @@ func (s *server) streamRun(w http.ResponseWriter, r *http.Request, major int, se
 		if len(frames) > 0 && out.write(frames) != nil || state.Over() {
 			return
 		}
-		select {
-		case <-changed:
-		case <-time.After(lookAgain):
-		case <-beat.C:
-			if out.write(s.parts.Pulse.Beat(p)) != nil {
-				return
-			}
-		case <-s.Closing:
-			return
-		case <-r.Context().Done():
+		beats, over := s.untilNews(r.Context(), changed, beat.C)
+		if over || beats && out.write(s.parts.Pulse.Beat(p)) != nil {
 			return
 		}
 	}

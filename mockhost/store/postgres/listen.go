@@ -52,10 +52,11 @@ func (s *Store) listen(ctx context.Context, conn *pgx.Conn) {
 			if conn, err = s.listenConn(ctx); err == nil {
 				break
 			}
-			select {
-			case <-ctx.Done():
+			waiting, cancel := context.WithTimeout(ctx, pause)
+			<-waiting.Done()
+			cancel()
+			if ctx.Err() != nil {
 				return
-			case <-time.After(pause):
 			}
 		}
 		s.tell(store.Signal{CatchUp: true})

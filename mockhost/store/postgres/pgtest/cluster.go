@@ -146,7 +146,9 @@ func (c *Cluster) Start() {
 			c.Stop(syscall.SIGQUIT)
 			c.t.Fatalf("the database server doesn't start: %v\n%s", err, c.said.String())
 		}
-		time.Sleep(10 * time.Millisecond)
+		pause, stop := context.WithTimeout(ctx, 10*time.Millisecond)
+		<-pause.Done()
+		stop()
 	}
 }
 
