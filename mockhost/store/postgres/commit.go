@@ -9,94 +9,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/wopwitness/wopwitness/mockhost/store"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/group"
 )
 
 // maxBatch bounds how many closures share a commit, and so how long the first of them waits for the last.
 const maxBatch = 256
 
-type job struct {
-	ctx  context.Context
-	run  func(store.Tx) error
-	err  error
-	done chan struct{}
-}
-
-func (j *job) end(err error) {
-	j.err = err
-	close(j.done)
-}
-
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, f func(store.Tx) error) error {
-	j := &job{ctx: ctx, run: f, done: make(chan struct{})}
-	if s.isClosed() {
-		return store.ErrClosed
-	}
-	select {
-	case s.jobs <- j:
-	case <-s.quit:
-		return store.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	// Once queued the closure may commit at any moment, so its outcome is waited for whatever becomes of ctx.
-	select {
-	case <-j.done:
-		return j.err
-	case <-s.drained:
-		select {
-		case <-j.done:
-			return j.err
-		default:
-			return store.ErrClosed
-		}
-	}
-}
-
-// commitLoop owns this instance's writing. What queues up while one batch reaches the disk is the next batch.
-func (s *Store) commitLoop() {
-	defer close(s.drained)
-	for {
-		select {
-		case j := <-s.jobs:
-			s.commit(s.fill([]*job{j}))
-		case <-s.quit:
-			for {
-				rest := s.fill(nil)
-				if len(rest) == 0 {
-					return
-				}
-				s.commit(rest)
-			}
-		}
-	}
-}
-
-func (s *Store) fill(jobs []*job) []*job {
-	for len(jobs) < maxBatch {
-		select {
-		case j := <-s.jobs:
-			jobs = append(jobs, j)
-		default:
-			return jobs
-		}
-	}
-	return jobs
+	return s.queue.Write(ctx, f)
 }
 
 // commit runs jobs in as few transactions as their tenants allow, each closure in a savepoint, and answers each once its
 // transaction is durable. A caller that leaves doesn't undo the others' writes.
-func (s *Store) commit(jobs []*job) {
+func (s *Store) commit(jobs []*group.Job) {
 	b := &batch{store: s}
 	for i, j := range jobs {
-		if err := j.ctx.Err(); err != nil {
-			j.end(err)
+		if err := j.Ctx.Err(); err != nil {
+			j.Answer(err)
 			continue
 		}
 		if err := b.do(j); err != nil {
 			// Whatever broke would break for the rest, one limit of time after another.
 			for _, left := range jobs[i:] {
-				left.end(err)
+				left.Answer(err)
 			}
 			return
 		}
@@ -116,18 +52,18 @@ type batch struct {
 	lane    string
 	inLane  bool
 	place   string // what makes room for the next closure: BEGIN, or the end of the last savepoint
-	kept    []*job
+	kept    []*group.Job
 	hooks   []func()
 	signals []store.Signal
 }
 
 // do runs one job. An error is the transaction's and not the job's own: the job wasn't answered then, all others were.
-func (b *batch) do(j *job) error {
+func (b *batch) do(j *group.Job) error {
 	if err := b.makeRoom(); err != nil {
 		return err
 	}
 	tx := &transaction{batch: b}
-	err := tx.run(j.run)
+	err := tx.run(j.Run)
 	switch status := b.status(); {
 	case status == 0: // divided in the middle of the closure, and broken at that
 		return b.broken(errors.Join(err, errors.New("the connection was lost")))
@@ -142,7 +78,7 @@ func (b *batch) do(j *job) error {
 			b.inLane = false // a lock goes with the savepoint that it was taken in
 		}
 		b.place = "RELEASE SAVEPOINT one; SAVEPOINT one"
-		j.end(err)
+		j.Answer(err)
 		return nil
 	}
 	b.place = "RELEASE SAVEPOINT one; SAVEPOINT one"
@@ -199,7 +135,7 @@ func (b *batch) turn() error {
 func (b *batch) broken(cause error) error {
 	err := b.store.failed("commit", cause)
 	for _, j := range b.kept {
-		j.end(err)
+		j.Answer(err)
 	}
 	b.reset()
 	return err
@@ -240,7 +176,7 @@ func (b *batch) flush() error {
 		h()
 	}
 	for _, j := range kept {
-		j.end(nil)
+		j.Answer(nil)
 	}
 	return nil
 }

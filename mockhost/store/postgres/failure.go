@@ -26,7 +26,7 @@ func (s *Store) failed(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case s.isClosed():
+	case s.queue.Closed():
 		return fmt.Errorf("%s: %w", doing, store.ErrClosed)
 	case away(err):
 		return fmt.Errorf("%s: %w: %w", doing, store.ErrUnavailable, err)

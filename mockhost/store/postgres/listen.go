@@ -46,7 +46,7 @@ func (s *Store) listen(ctx context.Context, conn *pgx.Conn) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.tell(store.Signal{Lost: true})
+		s.listeners.Tell(store.Signal{Lost: true})
 		var err error
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {
 			if conn, err = s.listenConn(ctx); err == nil {
@@ -59,7 +59,7 @@ func (s *Store) listen(ctx context.Context, conn *pgx.Conn) {
 				return
 			}
 		}
-		s.tell(store.Signal{CatchUp: true})
+		s.listeners.Tell(store.Signal{CatchUp: true})
 	}
 }
 
@@ -76,11 +76,11 @@ func (s *Store) receive(ctx context.Context, conn *pgx.Conn) {
 			continue // not of this program, or of this instance, which has told its own listeners
 		}
 		if n.Event == "" {
-			s.tell(n.signal())
+			s.listeners.Tell(n.signal())
 			continue
 		}
 		if e, whole := events.add(n); whole {
-			s.tell(store.Signal{Tenant: n.Tenant, Ephemeral: e})
+			s.listeners.Tell(store.Signal{Tenant: n.Tenant, Ephemeral: e})
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (a *assembly) add(n note) (*store.Event, bool) {
 // Announce implements store.Store. What a transaction did the others hear by its commit; only an ephemeral event, of
 // which the store keeps nothing, is sent from here.
 func (s *Store) Announce(ctx context.Context, sig store.Signal) error {
-	if s.isClosed() {
+	if s.queue.Closed() {
 		return store.ErrClosed
 	}
 	if sig.Ephemeral != nil {
@@ -138,28 +138,9 @@ func (s *Store) Announce(ctx context.Context, sig store.Signal) error {
 			return s.failed("send an ephemeral event to other instances", err)
 		}
 	}
-	s.tell(sig)
+	s.listeners.Tell(sig)
 	return nil
 }
 
-func (s *Store) tell(sig store.Signal) {
-	s.listenMu.RLock()
-	defer s.listenMu.RUnlock()
-	for _, f := range s.listeners {
-		f(sig)
-	}
-}
-
 // Listen implements store.Store.
-func (s *Store) Listen(f func(store.Signal)) (stop func()) {
-	s.listenMu.Lock()
-	defer s.listenMu.Unlock()
-	id := s.nextID
-	s.nextID++
-	s.listeners[id] = f
-	return func() {
-		s.listenMu.Lock()
-		defer s.listenMu.Unlock()
-		delete(s.listeners, id)
-	}
-}
+func (s *Store) Listen(f func(store.Signal)) (stop func()) { return s.listeners.Listen(f) }

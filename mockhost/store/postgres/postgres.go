@@ -25,6 +25,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/wopwitness/wopwitness/mockhost/store"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/group"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/signals"
 )
 
 //go:embed migrations/*.sql
@@ -47,17 +49,13 @@ type Store struct {
 	self    string          // names this instance among those over the schema
 	life    int64           // the advisory lock that the listening connection holds: others see by it that this one lives
 
-	jobs    chan *job
-	quit    chan struct{}
-	drained chan struct{}
+	queue *group.Queue
 
 	stopListening context.CancelFunc
 	listening     sync.WaitGroup
 	closing       sync.Once
 
-	listenMu  sync.RWMutex
-	listeners map[int]func(store.Signal)
-	nextID    int
+	listeners signals.Listeners
 }
 
 var _ store.Store = (*Store)(nil)
@@ -76,8 +74,7 @@ func Open(ctx context.Context, url string) (_ *Store, err error) {
 	config.ConnConfig.RuntimeParams["application_name"] = "wopwitness"
 	s := &Store{
 		config: config.ConnConfig.Copy(), self: rand.Text(),
-		jobs: make(chan *job, maxBatch), quit: make(chan struct{}), drained: make(chan struct{}),
-		listeners: map[int]func(store.Signal){},
+		queue: group.New(maxBatch),
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:])                             // never fails, says its package
@@ -108,7 +105,7 @@ func Open(ctx context.Context, url string) (_ *Store, err error) {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopListening = cancel
 	s.listening.Go(func() { s.listen(background, conn) })
-	go s.commitLoop()
+	go s.queue.Loop(s.commit)
 	return s, nil
 }
 
@@ -140,20 +137,10 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, schema string) error {
 // Close implements store.Store. Writes accepted before it are committed first.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		close(s.quit)
-		<-s.drained
+		s.queue.Close()
 		s.stopListening()
 		s.listening.Wait()
 		s.pool.Close()
 	})
 	return nil
-}
-
-func (s *Store) isClosed() bool {
-	select {
-	case <-s.quit:
-		return true
-	default:
-		return false
-	}
 }

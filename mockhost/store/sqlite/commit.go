@@ -6,88 +6,25 @@ import (
 	"fmt"
 
 	"github.com/wopwitness/wopwitness/mockhost/store"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/group"
 )
 
 // maxBatch bounds how many closures share a commit, and so how long the first of them waits for the last.
 const maxBatch = 512
 
-type job struct {
-	ctx  context.Context
-	run  func(store.Tx) error
-	err  error
-	done chan struct{}
-}
-
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, f func(store.Tx) error) error {
-	j := &job{ctx: ctx, run: f, done: make(chan struct{})}
-	select {
-	case <-s.quit:
-		return store.ErrClosed
-	default:
-	}
-	select {
-	case s.jobs <- j:
-	case <-s.quit:
-		return store.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	// Once queued the closure may commit at any moment, so its outcome is waited for whatever becomes of ctx.
-	select {
-	case <-j.done:
-		return j.err
-	case <-s.drained:
-		select {
-		case <-j.done:
-			return j.err
-		default:
-			return store.ErrClosed
-		}
-	}
-}
-
-// commitLoop owns the writing connection. What queues up while one batch reaches the disk is the next batch, so nobody
-// waits for company and a busy host pays one sync for many writers.
-func (s *Store) commitLoop() {
-	defer close(s.drained)
-	batch := make([]*job, 0, maxBatch)
-	for {
-		select {
-		case j := <-s.jobs:
-			s.commit(s.fill(append(batch[:0], j)))
-		case <-s.quit:
-			for {
-				rest := s.fill(batch[:0])
-				if len(rest) == 0 {
-					return
-				}
-				s.commit(rest)
-			}
-		}
-	}
-}
-
-func (s *Store) fill(batch []*job) []*job {
-	for len(batch) < maxBatch {
-		select {
-		case j := <-s.jobs:
-			batch = append(batch, j)
-		default:
-			return batch
-		}
-	}
-	return batch
+	return s.queue.Write(ctx, f)
 }
 
 // commit runs a batch in one transaction, each closure undone alone where it fails, and answers everyone once the batch is durable.
 // The background context is deliberate: a caller that leaves must not undo the others' writes.
-func (s *Store) commit(batch []*job) {
+func (s *Store) commit(batch []*group.Job) {
 	hooks, err := s.transact(batch)
 	if err != nil {
 		for _, j := range batch {
-			if j.err == nil {
-				j.err = err
+			if j.Err == nil {
+				j.Err = err
 			}
 		}
 	} else {
@@ -96,12 +33,11 @@ func (s *Store) commit(batch []*job) {
 		}
 	}
 	for _, j := range batch {
-		j.err = away(j.err)
-		close(j.done)
+		j.Answer(away(j.Err))
 	}
 }
 
-func (s *Store) transact(batch []*job) (hooks []func(), err error) {
+func (s *Store) transact(batch []*group.Job) (hooks []func(), err error) {
 	defer func() {
 		if err != nil {
 			clear(s.heads)
@@ -116,15 +52,15 @@ func (s *Store) transact(batch []*job) (hooks []func(), err error) {
 	}
 	kept := 0
 	for _, j := range batch {
-		if j.err = j.ctx.Err(); j.err != nil {
+		if j.Err = j.Ctx.Err(); j.Err != nil {
 			continue
 		}
 		tx := s.transaction()
 		var broken error
-		if j.err, broken = tx.end(ctx, tx.run(j.run)); broken != nil {
+		if j.Err, broken = tx.end(ctx, tx.run(j.Run)); broken != nil {
 			return nil, s.abandon(broken)
 		}
-		if j.err == nil {
+		if j.Err == nil {
 			kept++
 			hooks = append(hooks, tx.hooks...)
 		}
@@ -139,17 +75,17 @@ func (s *Store) transact(batch []*job) (hooks []func(), err error) {
 }
 
 // single runs a closure that shares its transaction with nobody. One that only appends is a statement of its own.
-func (s *Store) single(j *job) (hooks []func(), err error) {
-	if j.err = j.ctx.Err(); j.err != nil {
+func (s *Store) single(j *group.Job) (hooks []func(), err error) {
+	if j.Err = j.Ctx.Err(); j.Err != nil {
 		return nil, nil
 	}
 	tx := s.transaction()
 	tx.alone = true
 	var broken error
-	if j.err, broken = tx.end(context.Background(), tx.run(j.run)); broken != nil {
+	if j.Err, broken = tx.end(context.Background(), tx.run(j.Run)); broken != nil {
 		return nil, s.abandon(broken)
 	}
-	if j.err != nil {
+	if j.Err != nil {
 		return nil, nil
 	}
 	return tx.hooks, nil

@@ -16,4 +16,4 @@ func (s *Store) LimitPages(ctx context.Context, more int) error {
 }
 
 // Queued is how many closures wait for the committer.
-func (s *Store) Queued() int { return len(s.jobs) }
+func (s *Store) Queued() int { return s.queue.Len() }

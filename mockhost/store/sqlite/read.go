@@ -139,10 +139,8 @@ func (s *Store) ClockOffset(ctx context.Context) (time.Duration, error) {
 
 // failed wraps a read's error, and says plainly when the cause is that the store was closed meanwhile.
 func (s *Store) failed(doing string, err error) error {
-	select {
-	case <-s.quit:
-		return fmt.Errorf("%s: %w", doing, store.ErrClosed)
-	default:
-		return fmt.Errorf("%s: %w", doing, err)
+	if s.queue.Closed() {
+		err = store.ErrClosed
 	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -21,6 +21,8 @@ import (
 	_ "modernc.org/sqlite" // the driver named in openDB
 
 	"github.com/wopwitness/wopwitness/mockhost/store"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/group"
+	"github.com/wopwitness/wopwitness/mockhost/store/internal/signals"
 )
 
 //go:embed migrations/*.sql
@@ -48,10 +50,8 @@ type Store struct {
 	// The statements of the records, of the writing connection and of the reading ones.
 	recordTx, recordReads statements
 
-	jobs    chan *job
+	queue   *group.Queue
 	heads   map[string]*head // the committer's, by tenant
-	quit    chan struct{}
-	drained chan struct{}
 	closing sync.Once
 	closed  error
 	tempDir string
@@ -60,9 +60,7 @@ type Store struct {
 	claimMu sync.Mutex
 	claims  map[store.Work]claim // by kind and key
 
-	listenMu  sync.RWMutex
-	listeners map[int]func(store.Signal)
-	nextID    int
+	listeners signals.Listeners
 }
 
 var _ store.Store = (*Store)(nil)
@@ -89,13 +87,10 @@ func OpenTemporary(ctx context.Context) (*Store, error) {
 
 func open(ctx context.Context, path, synchronous, tempDir string) (_ *Store, err error) {
 	s := &Store{
-		jobs:      make(chan *job, maxBatch),
-		heads:     map[string]*head{},
-		quit:      make(chan struct{}),
-		drained:   make(chan struct{}),
-		tempDir:   tempDir,
-		claims:    map[store.Work]claim{},
-		listeners: map[int]func(store.Signal){},
+		queue:   group.New(maxBatch),
+		heads:   map[string]*head{},
+		tempDir: tempDir,
+		claims:  map[store.Work]claim{},
 	}
 	defer func() {
 		if err != nil {
@@ -127,7 +122,7 @@ func open(ctx context.Context, path, synchronous, tempDir string) (_ *Store, err
 		return nil, err
 	}
 	s.recordReads.prepare = s.read.PrepareContext
-	go s.commitLoop()
+	go s.queue.Loop(s.commit)
 	return s, nil
 }
 
@@ -161,8 +156,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 // Close implements store.Store. Writes accepted before it are committed first.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		close(s.quit)
-		<-s.drained
+		s.queue.Close()
 		s.closed = s.release()
 	})
 	return s.closed
@@ -193,33 +187,12 @@ func (s *Store) release() error {
 
 // Announce implements store.Store. All instances over a SQLite file share this process, so a signal is a call.
 func (s *Store) Announce(_ context.Context, sig store.Signal) error {
-	select {
-	case <-s.quit:
+	if s.queue.Closed() {
 		return store.ErrClosed
-	default:
 	}
-	s.tell(sig)
+	s.listeners.Tell(sig)
 	return nil
 }
 
-func (s *Store) tell(sig store.Signal) {
-	s.listenMu.RLock()
-	defer s.listenMu.RUnlock()
-	for _, f := range s.listeners {
-		f(sig)
-	}
-}
-
 // Listen implements store.Store.
-func (s *Store) Listen(f func(store.Signal)) (stop func()) {
-	s.listenMu.Lock()
-	defer s.listenMu.Unlock()
-	id := s.nextID
-	s.nextID++
-	s.listeners[id] = f
-	return func() {
-		s.listenMu.Lock()
-		defer s.listenMu.Unlock()
-		delete(s.listeners, id)
-	}
-}
+func (s *Store) Listen(f func(store.Signal)) (stop func()) { return s.listeners.Listen(f) }
