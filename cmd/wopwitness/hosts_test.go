@@ -66,6 +66,43 @@ func visitingAtOnce(t *testing.T, atOnce int, names []string, run func(ctx conte
 	}
 }
 
+// judged runs a case a name, so many at once, and holds the rows and the exit code of each against what a right host gets.
+func judged(t *testing.T, atOnce int, names []string, run func(ctx context.Context, dir, name string) (visit, error), wrong func(v visit, name string) []string) {
+	t.Helper()
+	dirs := map[string]string{}
+	for _, name := range names {
+		dirs[name] = t.TempDir()
+	}
+	result := visitingAtOnce(t, atOnce, names, func(ctx context.Context, name string) (visit, error) { return run(ctx, dirs[name], name) })
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			v, err := result(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range wrong(v, name) {
+				t.Error(w)
+			}
+			t.Logf("%s in %s", countsOf(v.rows), v.took.Round(time.Millisecond))
+			if t.Failed() {
+				t.Log(v.stderr)
+			}
+		})
+	}
+}
+
+// unlike says how a visit differs from the rows and the exit code that are wanted of it.
+func unlike(v visit, rows map[string]string, exit int) []string {
+	wrong := differences(v.rows, rows)
+	if len(v.rows) == 0 {
+		wrong = append(wrong, "no row was written")
+	}
+	if v.code != exit {
+		wrong = append(wrong, fmt.Sprintf("exit %d, want %d", v.code, exit))
+	}
+	return wrong
+}
+
 // visitHost runs the program against a host and reads what it wrote.
 func visitHost(ctx context.Context, dir, url string, args ...string) (visit, error) {
 	executable, err := os.Executable()

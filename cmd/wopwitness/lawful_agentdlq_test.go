@@ -61,36 +61,15 @@ func lawfulAgentHosts() map[string]lawfulhost.Options {
 // Every leg of those parts acquits every lawful host, on one major.
 func TestLawfulAgentHostsAreAcquitted(t *testing.T) {
 	hosts := lawfulAgentHosts()
-	names := slices.Sorted(maps.Keys(hosts))
-	dirs := map[string]string{}
-	for _, name := range names {
-		dirs[name] = t.TempDir()
-	}
 	var args []string
 	for _, legs := range lawfulAgentLegs() {
 		args = append(args, "--leg", legs)
 	}
-	result := visiting(t, names, func(ctx context.Context, name string) (visit, error) {
-		return visitLawful(ctx, dirs[name], lawful{Options: hosts[name]}, args...)
+	judged(t, atOnce, slices.Sorted(maps.Keys(hosts)), func(ctx context.Context, dir, name string) (visit, error) {
+		return visitLawful(ctx, dir, lawful{Options: hosts[name]}, args...)
+	}, func(v visit, name string) []string {
+		return unlike(v, expectedAgentRows(hosts[name]), 0)
 	})
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
-			v, err := result(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range differences(v.rows, expectedAgentRows(hosts[name])) {
-				t.Error(d)
-			}
-			if v.code != 0 {
-				t.Errorf("exit %d, want 0", v.code)
-			}
-			t.Logf("%s in %s", countsOf(v.rows), v.took.Round(time.Millisecond))
-			if t.Failed() {
-				t.Log(v.stderr)
-			}
-		})
-	}
 }
 
 func expectedAgentRows(o lawfulhost.Options) map[string]string {

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/wopwitness/wopwitness/scenarios/lawfulhost"
 	"github.com/wopwitness/wopwitness/scenarios/registry"
@@ -16,39 +15,18 @@ import (
 // seams make it say.
 func TestLawfulDeadLetterHostsAreAcquitted(t *testing.T) {
 	hosts := lawfulDeadHosts()
-	names := slices.Sorted(maps.Keys(hosts))
-	dirs := map[string]string{}
-	for _, name := range names {
-		dirs[name] = t.TempDir()
-	}
-	result := visiting(t, names, func(ctx context.Context, name string) (visit, error) {
-		return visitLawfulDead(ctx, dirs[name], hosts[name])
+	judged(t, atOnce, slices.Sorted(maps.Keys(hosts)), func(ctx context.Context, dir, name string) (visit, error) {
+		return visitLawfulDead(ctx, dir, hosts[name])
+	}, func(v visit, name string) []string {
+		l := hosts[name]
+		want := expectedDeadRows(l)
+		for row, text := range l.rows {
+			if _, selected := want[row]; selected {
+				want[row] = text
+			}
+		}
+		return unlike(v, want, l.exit)
 	})
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
-			v, err := result(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := hosts[name]
-			want := expectedDeadRows(l)
-			for row, text := range l.rows {
-				if _, selected := want[row]; selected {
-					want[row] = text
-				}
-			}
-			for _, d := range differences(v.rows, want) {
-				t.Error(d)
-			}
-			if v.code != l.exit {
-				t.Errorf("exit %d, want %d", v.code, l.exit)
-			}
-			t.Logf("%s in %s", countsOf(v.rows), v.took.Round(time.Millisecond))
-			if t.Failed() {
-				t.Log(v.stderr)
-			}
-		})
-	}
 }
 
 func visitLawfulDead(ctx context.Context, dir string, l lawfulDead) (visit, error) {

@@ -156,10 +156,7 @@ func agentPage(q url.Values) (after int64, limit int, err error) {
 // paged writes a page of a list: one more than limit was asked for, to know whether more is left.
 func paged[T any](found []T, limit int, place func(T) int64, wire func(T) map[string]any) map[string]any {
 	answer := map[string]any{}
-	if len(found) > limit {
-		found = found[:limit]
-		answer["nextCursor"] = strconv.FormatInt(place(found[limit-1]), 10)
-	}
+	found = onePage(answer, found, limit, func(v T) string { return strconv.FormatInt(place(v), 10) })
 	entries := make([]any, 0, len(found))
 	for _, v := range found {
 		entries = append(entries, wire(v))

@@ -96,10 +96,7 @@ func (s *server) entriesSeam(major int) http.HandlerFunc {
 			return
 		}
 		answer := map[string]any{}
-		if len(found) > limit {
-			found = found[:limit]
-			answer["nextCursor"] = found[limit-1].Run
-		}
+		found = onePage(answer, found, limit, func(d store.DeadLetter) string { return d.Run })
 		entries := make([]any, 0, len(found))
 		for _, d := range found {
 			entries = append(entries, s.parts.RunWire.Entry(major, d))

@@ -63,6 +63,15 @@ func number(q url.Values, name string, absent, least, most int) (int, error) {
 	return n, nil
 }
 
+// onePage takes what is beyond the limit off a list, of which one more was asked for, and has the answer say where more begins.
+func onePage[T any](answer map[string]any, found []T, limit int, place func(T) string) []T {
+	if len(found) <= limit {
+		return found
+	}
+	answer["nextCursor"] = place(found[limit-1])
+	return found[:limit]
+}
+
 // listRuns serves GET /runs, newest first; the cursor is the last run of the page before.
 func (s *server) listRuns(w http.ResponseWriter, r *http.Request, major int) {
 	p, err := s.principal(r, parts.ScopeRunsRead)
@@ -80,10 +89,7 @@ func (s *server) listRuns(w http.ResponseWriter, r *http.Request, major int) {
 		return
 	}
 	answer := map[string]any{}
-	if len(found) > limit {
-		found = found[:limit]
-		answer["nextCursor"] = found[limit-1].ID
-	}
+	found = onePage(answer, found, limit, func(r store.Run) string { return r.ID })
 	list := make([]any, 0, len(found))
 	for _, run := range found {
 		state, err := s.parts.Runs.State(r.Context(), run)
