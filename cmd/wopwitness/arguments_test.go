@@ -150,6 +150,10 @@ func TestARunSaysWhatACertificateLacks(t *testing.T) {
 					t.Errorf("it says %q in\n%s", silent, got.stdout)
 				}
 			}
+			certified := strings.HasPrefix(got.stdout, "certified: ") || strings.Contains(got.stdout, "\ncertified: ")
+			if unsigned := strings.Contains(got.stderr, "warning: the bundles are not signed"); unsigned != certified {
+				t.Errorf("certified: %v, and said to be unsigned: %v\n%s", certified, unsigned, got.stderr)
+			}
 		})
 	}
 }

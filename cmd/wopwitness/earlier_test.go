@@ -2,6 +2,8 @@ package main
 
 import (
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,9 +63,15 @@ func TestARunSaysWhatOfAnEarlierOneItReplaces(t *testing.T) {
 	}
 }
 
-func TestARunThatReachedNobodyLeavesTheEarlierReports(t *testing.T) {
-	for name, lost := range map[string]string{"whole": "", "without observations": "observations.jsonl"} {
+func TestARunThatObservedNothingLeavesTheEarlierReports(t *testing.T) {
+	refusing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(refusing.Close)
+	for name, c := range map[string]struct{ lost, host, key string }{
+		"whole": {host: deadURL(t), key: "k"}, "without observations": {"observations.jsonl", deadURL(t), "k"},
+		"a key that is refused": {host: served(t).URL, key: "wrong"}, "no discovery": {host: refusing.URL, key: "k"},
+	} {
 		t.Run(name, func(t *testing.T) {
+			lost := c.lost
 			out := t.TempDir()
 			if got := invoke(t, nil, "certify", "--leg", "0250.cursor-refused", "--out", out); got.code != 0 {
 				t.Fatalf("exit %d\n%s", got.code, got.stderr)
@@ -74,7 +82,7 @@ func TestARunThatReachedNobodyLeavesTheEarlierReports(t *testing.T) {
 				}
 			}
 			before := filesIn(t, out)
-			got := invoke(t, nil, "run", "--host", deadURL(t), "--key", "k", "--out", out)
+			got := invoke(t, nil, "run", "--host", c.host, "--key", c.key, "--out", out)
 			says := "leaves an earlier run's files in " + out + " as they are\n"
 			if got.code != 3 || strings.Count(got.stderr, says) != 1 || strings.Contains(got.stdout, "reports in") {
 				t.Errorf("exit %d, %s%s", got.code, got.stdout, got.stderr)
@@ -88,5 +96,23 @@ func TestARunThatReachedNobodyLeavesTheEarlierReports(t *testing.T) {
 	invoke(t, nil, "run", "--host", deadURL(t), "--key", "k", "--out", out)
 	if files := filesIn(t, out); files["summary.md"] == "" || files["observations.jsonl"] == "" {
 		t.Errorf("where there was no earlier run, it wrote %v", slices.Sorted(maps.Keys(files)))
+	}
+}
+
+// A folder with files of these names and nothing that every run leaves beside them is somebody's own.
+func TestFilesThatNoRunLeftAreNotTakenAway(t *testing.T) {
+	out := t.TempDir()
+	for _, name := range []string{"summary.md", "report.html"} {
+		if err := os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := filesIn(t, out)
+	got := invoke(t, nil, "run", "--host", served(t).URL, "--key", "k", "--out", out)
+	if got.code != 2 || !strings.Contains(got.stderr, "holds summary.md, report.html, and neither the observations nor a bundle of a run") {
+		t.Errorf("exit %d\n%s", got.code, got.stderr)
+	}
+	if after := filesIn(t, out); !maps.Equal(after, before) {
+		t.Errorf("there were %v, and there are %v", before, after)
 	}
 }

@@ -141,35 +141,14 @@ func everyFraming(o *lawfulhost.Options) {
 // host's listing makes it say.
 func TestLawfulHostsAreAcquitted(t *testing.T) {
 	hosts := lawfulHosts()
-	names := slices.Sorted(maps.Keys(hosts))
-	dirs := map[string]string{}
-	for _, name := range names {
-		dirs[name] = t.TempDir()
-	}
-	result := visiting(t, names, func(ctx context.Context, name string) (visit, error) {
-		return visitLawful(ctx, dirs[name], hosts[name])
+	judged(t, atOnce, slices.Sorted(maps.Keys(hosts)), func(ctx context.Context, dir, name string) (visit, error) {
+		return visitLawful(ctx, dir, hosts[name])
+	}, func(v visit, name string) []string {
+		l := hosts[name]
+		want := expectedRows(l.Options)
+		maps.Copy(want, l.rows)
+		return unlike(v, want, l.exit)
 	})
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
-			v, err := result(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := hosts[name]
-			want := expectedRows(l.Options)
-			maps.Copy(want, l.rows)
-			for _, d := range differences(v.rows, want) {
-				t.Error(d)
-			}
-			if v.code != l.exit {
-				t.Errorf("exit %d, want %d", v.code, l.exit)
-			}
-			t.Logf("%s in %s", countsOf(v.rows), v.took.Round(time.Millisecond))
-			if t.Failed() {
-				t.Log(v.stderr)
-			}
-		})
-	}
 }
 
 func visitLawful(ctx context.Context, dir string, l lawful, more ...string) (visit, error) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,12 +106,20 @@ func (p *program) serve(ctx context.Context, config mockhost.Config, listen func
 	return nil
 }
 
+// hidden says whether a host's defect is in a part of it that isn't there.
+func hidden(config mockhost.Config) bool {
+	return !config.Seams && slices.ContainsFunc(mockhost.Defects(), func(d mockhost.DefectInfo) bool { return d.Name == config.Defect && d.RFC == "agentdlq" })
+}
+
 // invitation prints commands that work as they stand.
 func invitation(out io.Writer, host *boot.Host, config mockhost.Config) {
 	k := host.Credentials
 	fmt.Fprintf(out, "mock host at %s\n", host.URL)
 	if config.Defect != "" {
 		fmt.Fprintf(out, "with the defect %s\n", config.Defect)
+		if hidden(config) {
+			fmt.Fprintln(out, "  it is one of the agent worker, which only --seams mounts: without that nobody can see it")
+		}
 	}
 	fmt.Fprintf(out, "\n  tenant %-12s key %s\n  tenant %-12s key %s\n  without runs:read    key %s\n  workspace %-9s  key %s\n",
 		k.TenantA, k.KeyA, k.TenantB, k.KeyB, k.KeyLow, k.Workspace, k.KeyWS)

@@ -132,6 +132,23 @@ func TestARunThatWasCutOffHasNoEnd(t *testing.T) {
 	}
 }
 
+// A disk that was full, or a process that was killed, ends the file in the middle of a line.
+func TestARunThatWasCutOffInALineHasNoEnd(t *testing.T) {
+	lines := strings.Split(written(t), "\n")
+	for cut := 1; cut < len(lines[2]); cut++ {
+		records, file, err := readAll(lines[0] + "\n" + lines[1] + "\n" + lines[2][:cut])
+		if err != nil || file.End != nil || len(records) != 1 {
+			t.Fatalf("cut after %d bytes: %d records, end %v, %v", cut, len(records), file.End, err)
+		}
+	}
+	if _, _, err := readAll(lines[0] + "\n" + lines[1][:10] + "\n" + lines[2]); err == nil {
+		t.Error("a line that is cut off in the middle of the file is taken")
+	}
+	if _, _, err := readAll(lines[0][:10]); err == nil {
+		t.Error("a file without its first line is taken")
+	}
+}
+
 func TestReadStopsWhereTheVisitorDoes(t *testing.T) {
 	enough := errors.New("enough")
 	visits := 0

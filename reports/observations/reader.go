@@ -34,7 +34,7 @@ func Read(in io.Reader, visit func(witness.Record) error) (File, error) {
 	limited := &io.LimitedReader{R: in, N: maxFile + 1}
 	lines := bufio.NewReaderSize(limited, 64<<10)
 	for number := 1; ; number++ {
-		raw, err := readLine(lines)
+		raw, whole, err := readLine(lines)
 		if limited.N <= 0 {
 			return file, fmt.Errorf("line %d: the file has more than %d bytes", number, maxFile)
 		}
@@ -45,6 +45,9 @@ func Read(in io.Reader, visit func(witness.Record) error) (File, error) {
 			return file, fmt.Errorf("line %d: %w", number, err)
 		}
 		l, err := decode(raw)
+		if number > 1 && !whole && errors.Is(err, io.ErrUnexpectedEOF) {
+			break // the file ends in the middle of a line, as where the disk was full
+		}
 		if err != nil {
 			return file, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -91,23 +94,22 @@ func decode(raw []byte) (line, error) {
 	return l, nil
 }
 
-// readLine gives the next line without its end, io.EOF where there is none.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var whole []byte
+// readLine gives the next line without its end, and whether it had one; io.EOF where there is no line.
+func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		whole = append(whole, part...)
-		if len(whole) > maxLine {
-			return nil, fmt.Errorf("longer than %d bytes", maxLine)
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, false, fmt.Errorf("longer than %d bytes", maxLine)
 		}
 		switch {
 		case err == nil:
-			return whole[:len(whole)-1], nil
+			return line[:len(line)-1], true, nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(whole) > 0:
-			return whole, nil
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, false, nil
 		default:
-			return nil, err
+			return nil, false, err
 		}
 	}
 }

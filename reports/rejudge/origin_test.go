@@ -59,6 +59,13 @@ func TestAnotherRun(t *testing.T) {
 			}
 		})
 	}
+	b.Results.Requirements = append(b.Results.Requirements, registry.Row{ID: "vectors", Observation: "2"})
+	if !rejudge.AnotherRun(b, []rejudge.Difference{other("a"), other("b")}) {
+		t.Error("a row that is the same in every run makes two runs one")
+	}
+	if rejudge.AnotherRun(b, []rejudge.Difference{other("a")}) {
+		t.Error("one row of three makes one run two")
+	}
 }
 
 func TestADifferenceIsALineInWords(t *testing.T) {

@@ -77,7 +77,21 @@ func openFolder(path string) (*folder, error) {
 			f.earlier = append(f.earlier, name)
 		}
 	}
+	if f.holdsOthers() {
+		names := strings.Join(f.earlier, ", ")
+		f.earlier = nil
+		f.abandon()
+		return nil, fmt.Errorf("--out %s holds %s, and neither the observations nor a bundle of a run, so these may be somebody's own: name another folder, or move them", path, names)
+	}
 	return f, nil
+}
+
+// holdsOthers says whether files stand under the names of reports where no run can have left them: each run leaves its
+// observations, and one that ends a bundle.
+func (f *folder) holdsOthers() bool {
+	return len(f.earlier) > 0 && !slices.ContainsFunc(f.earlier, func(name string) bool {
+		return name == ObservationsFile || name == BundleFile(1) || name == BundleFile(2)
+	})
 }
 
 // abandon takes away what openFolder made, for a run that was refused before it began.

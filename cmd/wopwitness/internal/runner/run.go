@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options, console Console) (int, error) {
 	r := &live{options: o, console: console, files: files, cases: cases, facts: facts}
 	r.table = r.reached.over(judges.Table())
 	r.paint = render.Painting(console.Terminal, console.NoColor)
-	if problem != nil && problem.Reason == registry.Unreachable && len(files.earlier) > 0 {
+	if problem != nil && len(files.earlier) > 0 {
 		err = files.leave(console.Messages)
 	} else {
 		err = files.replace(console.Messages)
@@ -215,7 +215,7 @@ func (r *live) warnOfKeyB() {
 	needs := func(c registry.Case) bool { return slices.Contains(c.Leg.Needs, registry.NeedSecondTenant) }
 	if legs := slices.DeleteFunc(slices.Clone(r.cases), func(c registry.Case) bool { return !needs(c) }); r.options.Host.KeyB == "" && len(legs) > 0 {
 		fmt.Fprintf(r.console.Messages, "warning: no key of a second tenant (--key-b or OPENWOP_TEST_TENANT_B_API_KEY) leaves %s about "+
-			"tenants kept apart unwitnessed, and what needs them uncertified\n", countOf(len(legs)))
+			"tenants kept apart unwitnessed, and profiles that rest on one of them uncertified\n", countOf(len(legs)))
 	}
 	if r.facts.KeyB != nil && slices.ContainsFunc(r.cases, needs) {
 		fmt.Fprintf(r.console.Messages, "warning: %s; what needs a second tenant is blocked\n", render.Plain(r.facts.KeyB.Says))
@@ -241,6 +241,9 @@ func (r *live) finish() (int, error) {
 	}
 	render.Final(r.people(), l, ending, r.paint)
 	r.warnOfRestart(l)
+	if o := r.options; o.Key == nil && len(ending.Certified) > 0 {
+		fmt.Fprintln(r.console.Messages, "warning: the bundles are not signed, and verify refuses one that isn't: give --sign (wopwitness keygen makes a key)")
+	}
 	if r.files.path != "" {
 		fmt.Fprintf(r.people(), "reports in %s\n", render.Plain(r.files.path))
 	}
