@@ -2,11 +2,14 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -93,5 +96,60 @@ func TestTheIdempotencyKeyReachesTheHostEitherWay(t *testing.T) {
 		if recorded := (&observe.Response{Headers: ex.Request.Headers}).Header("Idempotency-Key"); got != "k" || recorded != "k" {
 			t.Errorf("with body %q the host got %q, recorded %q", body, got, recorded)
 		}
+	}
+}
+
+// ending is an HTTP/2 connection that is found closing before anything is sent, so often.
+type ending struct{ left, asked *atomic.Int32 }
+
+type noConnection struct{}
+
+func (noConnection) Error() string             { return "no connection" }
+func (noConnection) IsHTTP2NoCachedConnError() {}
+
+func (c ending) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.asked.Add(1)
+	if c.left.Add(-1) >= 0 {
+		_ = req.Body.Close()
+		return nil, noConnection{}
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: 200, Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
+}
+
+// Two requests at once can take one connection of HTTP/2, and one of them be its last: the other never left.
+func TestARequestThatNeverLeftIsSentAnew(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		closes, tries int32
+		status        int
+	}{
+		{"once", 1, 2, 200}, {"as often as it is tried anew", mostUnsent, mostUnsent + 1, 200}, {"for ever", 1000, mostUnsent + 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.NotFoundHandler())
+			server.EnableHTTP2 = true
+			server.StartTLS()
+			t.Cleanup(server.Close)
+			cl := newClient(t, Config{BaseURL: server.URL})
+			left, asked := &atomic.Int32{}, &atomic.Int32{}
+			left.Store(c.closes)
+			transport := server.Client().Transport.(*http.Transport).Clone()
+			transport.ForceAttemptHTTP2 = true
+			transport.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{
+				"h2": func(string, *tls.Conn) http.RoundTripper { return ending{left, asked} },
+			}
+			cl.http.Transport = transport
+			ex := cl.Begin().Do(context.Background(), Call{Method: "POST", Path: "/", Header: []observe.Header{{Name: "Idempotency-Key", Value: "k"}}, Body: []byte(`{"a":1}`)})
+			if ex.Status() != c.status || asked.Load() != c.tries {
+				t.Errorf("got %d, %+v after %d tries; want %d after %d", ex.Status(), ex.Failure, asked.Load(), c.status, c.tries)
+			}
+			if c.status == 200 && ex.Response.Body.String() != `{"a":1}` {
+				t.Errorf("it was sent with %q", ex.Response.Body)
+			}
+		})
 	}
 }

@@ -184,6 +184,12 @@ func (s *Session) start(ctx context.Context, call Call, accept string, within ti
 	}
 	ex.SentAt = s.Now()
 	resp, err := s.client.http.Do(req)
+	for tries := 0; tries < mostUnsent && wasNotSent(err); tries++ {
+		if req, err = s.client.request(ctx, call, accept); err == nil {
+			ex.SentAt = s.Now()
+			resp, err = s.client.http.Do(req)
+		}
+	}
 	ex.AnsweredAt = s.Now()
 	if err != nil {
 		var wrapped *url.Error
@@ -201,6 +207,16 @@ func (s *Session) start(ctx context.Context, call Call, accept string, within ti
 		return ex, nil
 	}
 	return ex, resp
+}
+
+// mostUnsent is how often a request is tried anew that never left.
+const mostUnsent = 3
+
+// wasNotSent says whether a request found its HTTP/2 connection closing before anything of it was sent, as where an earlier
+// stream was the last of the connection. The library would take another connection, and has nothing to take the body from
+// again. It has no name for the error. That of a request which may have been sent is another: forbidRepeat sees to that.
+func wasNotSent(err error) bool {
+	return err != nil && strings.HasSuffix(err.Error(), "net/http: cannot rewind body after connection loss")
 }
 
 func (s *Session) readBody(ctx context.Context, ex *observe.Exchange, resp *http.Response, within time.Duration) {
@@ -281,13 +297,9 @@ func (c *Client) request(ctx context.Context, call Call, accept string) (*http.R
 	return req, nil
 }
 
-// forbidRepeat hides a bodiless mutating request's Idempotency-Key from the transport, which takes the header's presence
-// for leave to repeat the request on another connection. It looks for the canonical spelling only; on the wire the case
-// of a name means nothing. A request with a body is safe already, since its body cannot be had twice.
+// forbidRepeat hides a request's Idempotency-Key from the transport, which takes the header's presence for leave to repeat the
+// request on another connection. It looks for the canonical spelling only; on the wire the case of a name means nothing.
 func forbidRepeat(req *http.Request) {
-	if req.Body != nil && req.Body != http.NoBody {
-		return
-	}
 	for canonical, spelled := range map[string]string{"Idempotency-Key": "Idempotency-key", "X-Idempotency-Key": "X-Idempotency-key"} {
 		if values, has := req.Header[canonical]; has {
 			delete(req.Header, canonical)
